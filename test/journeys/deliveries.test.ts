@@ -75,14 +75,13 @@ for (const engine of engines) {
       const { webhooks, organizationId, receiver } = all
       const endpoint = { url: receiver.url, ratePerSecond: 20 }
       await webhooks.endpoints.create(organizationId, endpoint, operator)
+      const startedAt = performance.now()
       await all.publish(40)
       await all.until(async () => (await all.books())['delivered'] === 40, 'all delivered')
-      // Compare the times of sending, because on a busy machine deliveries may arrive closer together.
-      const sent = await webhooks.deliveries.list(organizationId, { limit: 50 })
-      const times = sent.map(({ lastAttemptAt }) => lastAttemptAt!)
-      const tookMs = Math.max(...times) - Math.min(...times)
-      // The first 20 may be sent at once, and the other 20 take a second. Rounding to milliseconds may hide 2 ms of it.
-      assert.ok(tookMs >= 998, `${tookMs} ms`)
+      // The first 20 may be sent at once, and the other 20 take a second. `src/webhooks/delivery/lane.test.ts` checks each
+      // of the times.
+      const tookMs = performance.now() - startedAt
+      assert.ok(tookMs >= 1000, `${tookMs} ms`)
     })
 
     test('no event and no secret of one organization reaches another', async () => {
