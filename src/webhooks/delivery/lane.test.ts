@@ -25,6 +25,17 @@ describe('the rate of an endpoint', () => {
     assert.deepEqual(second, [...Array.from({ length: 20 }, () => 0), 50, 100])
   })
 
+  test('is kept although something new is published every few milliseconds', async () => {
+    const world = laneWithRate(20)
+    for (let at = 0; at < 2000; at += 7) {
+      world.publish(1)
+      await world.pass(7)
+    }
+    const early = world.sentAt.slice(20).filter((at, index) => at < (index + 1) * 50)
+    assert.deepEqual(early, [])
+    assert.ok(world.sentAt.length >= 55, `${world.sentAt.length} sent`)
+  })
+
   test('never sends a delivery early if the time between two is no whole number of milliseconds', async () => {
     const world = laneWithRate(3)
     world.publish(9)
