@@ -18,8 +18,10 @@ const names = [
   'commands',
 ]
 
-// Some benchmarks run a node's code in their own process; with a node's flags and settings of the heap, it costs there
-// what it costs in a node.
+// Some benchmarks run a node's code in their own process; with a node's flags and heap settings, it costs there what it
+// costs in a node. The others start nodes and peers, which would inherit the heap settings; peers must run as their
+// operators run them.
+const inOwnProcess = new Set(['keys', 'records', 'limits', 'webhooks', 'calls'])
 const flagsFile: string = join(import.meta.dirname, '../bin/serve-flags.js')
 const { serveFlags, heapSettings } = (await import(flagsFile)) as {
   serveFlags: readonly string[]
@@ -36,7 +38,7 @@ for (const name of chosen) {
   const flags = ['--expose-gc', ...serveFlags]
   const { status } = spawnSync(process.execPath, [...flags, fileOf(name), ...words], {
     stdio: 'inherit',
-    env: { ...heapSettings, ...process.env },
+    env: inOwnProcess.has(name) ? { ...heapSettings, ...process.env } : process.env,
   })
   if (status !== 0) process.exit(1)
 }
