@@ -25,7 +25,8 @@ import { median } from './gateway-measure.ts'
 const total = Number(process.argv[2] ?? 1_000_000)
 const probes = Math.min(total, Number(process.argv[3] ?? 300_000))
 const remembered = Number(process.argv[4] ?? total)
-// Cores of a busy host run slower for seconds at a time, so the questions take turns, and the passes take several seconds.
+// On a busy host, a core runs slower for seconds at a time. So the questions take turns, and all passes together take
+// several seconds.
 const passes = 15
 const turnMs = 50
 /** How many look-ups share a reading of the clocks, which the gateway makes for each call anyway. */
@@ -174,7 +175,7 @@ interface Question {
 
 /**
  * Measures the CPU time of each question in µs, in several passes over all texts in which the questions take turns.
- * Prints and returns the medians; prints the range too.
+ * Prints the median and the range of each question, and returns the medians in the order of the questions.
  */
 async function report(questions: readonly Question[]): Promise<number[]> {
   const measured = questions.map((question) => ({ ...question, each: [] as number[] }))

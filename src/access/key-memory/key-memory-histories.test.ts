@@ -10,7 +10,7 @@ import { keyPrincipal, type KnownKey } from './principal.ts'
 describe('remembered keys beside a plain map', () => {
   test('are the same after any changes, when there is room for all', () => {
     for (let seed = 1; seed <= 1000; seed++) {
-      // There is one segment, or one for every one or three keys.
+      // There is one list of ids, or one for every one or three keys.
       const world = new World(seed, { capacity: 1000, idsWanted: [1000, 1, 3][seed % 3] ?? 1 })
       for (let step = 0; step < 150; step++) world.step()
       world.checkAll(true)
@@ -68,14 +68,14 @@ class World {
     this.#digests = Array.from({ length: count }, (_, at) => {
       const start = digest(String(this.#below(4))).slice(0, 3 + this.#below(9))
       const rest = digest(String(this.#random()))
-      // Some digests differ only in the last bits that the memory compares, or in those that say the segment.
+      // Some digests differ only in the last bits that the memory compares, or in those that select the segment.
       // The last of 29 hexadecimal digits has three of the 115 bits that are compared.
       if (at < 8) return digestFromHex((2 * at).toString(16).padStart(29, '0') + rest.slice(29))
       if (at < 12) return digestFromHex(at.toString(16).padStart(25, '0') + rest.slice(25))
       return digestFromHex(start + rest.slice(start.length))
     })
     this.#ids = Array.from({ length: Math.ceil(count / 2) }, (): KeyId => {
-      // Half of the ids belong to one segment, and differ only in their first or last words.
+      // Half of the ids belong to one list, and differ only in their first or last words.
       if (this.#random() < 0.5) return createId('key', this.#below(1000))
       return `key_0000000${this.#below(4)}${'0'.repeat(17)}${this.#below(4)}`
     })

@@ -4,9 +4,9 @@ const segments = 2 ** segmentBits
 const placeBits = 18
 const belowSegment = 2 ** placeBits - 1
 // Several segments instead of one large table: each grows separately, so growth moves few records at once. With more of
-// them, a look-up would often wait for the object of a segment too, and with millions of keys a segment would be too small
-// for the large pages of memory that `bin/serve-flags.js` asks for. Digests are random, so even with `maxRecords` records
-// no segment comes near this many places.
+// them, their typed-array objects would not all stay in the processor's cache, and with ten million keys a segment would be
+// smaller than a huge page of 2 MiB (`bin/serve-flags.js`); this many fill one each from about eight million keys on.
+// Digests are random, so even with `maxRecords` records no segment comes near this many places.
 const mostPlaces = 2 ** placeBits
 // Fuller segments need longer searches, and emptier ones more memory.
 const maxLoad = 0.94

@@ -102,8 +102,8 @@ export class Settler {
   }
 
   /**
-   * Puts a claim back that only waited too long for a lock, behind work that waits for its turn. It must not be tried again
-   * within its turn, because the node's ticks, which renew its lease, wait for the turn to end.
+   * Requeues a claim that failed only because it waited too long for a lock, behind the work that is already waiting. A
+   * retry within the same turn would hold up the node's ticks, which renew its lease.
    */
   #failed(claim: Claim, error: unknown): void {
     const { id } = claim.holding.subject
