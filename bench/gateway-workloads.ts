@@ -76,7 +76,7 @@ function load(name: string, what: Parameters<typeof measureLoad>[2]): Workload {
  * connections could decide the p99, and opening the connections would be several percent of the CPU time.
  */
 function long(workload: Workload): Workload {
-  return { ...workload, roundFactor: 2 }
+  return { ...workload, roundFactor: 4 }
 }
 
 /** Offers the same rate to all proxies and, for comparison, to the relay and to the upstream alone. */

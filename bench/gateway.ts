@@ -2,8 +2,8 @@
 // system time of each peer's processes) and latency. The result is the median of the rounds' ratios. nginx and wrk are
 // required, HAProxy and taskset are not.
 // Usage: `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name] [--profile] [--beside
-// checkout]`. By default, 9 rounds of 2 seconds for each load and peer, with --quick 3 rounds of 1 second; twice as long
-// where the p99 counts. --profile prints where Intercept spent its time; --beside compares with another checkout,
+// checkout]`. By default, 9 rounds of 2 seconds for each load and peer, with --quick 3 rounds of 1 second; four times as
+// long where the p99 counts. --profile prints where Intercept spent its time; --beside compares with another checkout,
 // whose dependencies must be installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,8 +34,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const isQuick = values.quick === true
-// On a shared host, cores change their speed within seconds, so many short rounds give steadier medians than a few long
-// ones.
+// On a shared host, cores change their speed within seconds, so the medians of a few rounds differ from run to run.
 const seconds = Number(positionals[0] ?? (isQuick ? 1 : 2))
 const rounds = Number(positionals[1] ?? (isQuick ? 3 : 9))
 /** Seconds of warm-up before each load but the first. */
