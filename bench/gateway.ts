@@ -34,8 +34,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const isQuick = values.quick === true
-// On a shared host, cores change their speed within seconds, so the medians of a few rounds differ from run to run.
 const seconds = Number(positionals[0] ?? (isQuick ? 1 : 2))
+// On a shared host, cores change their speed within seconds, so medians of only a few rounds differ from run to run.
 const rounds = Number(positionals[1] ?? (isQuick ? 3 : 9))
 /** Seconds of warm-up before each load but the first. */
 const warmUp = 1
