@@ -45,9 +45,14 @@ const warmUp = 1
  * again when these run: what happens between loads, such as the end of connections, must have happened before anything is
  * measured.
  */
-const firstWarmUps = isQuick ? 2 : 5
+const firstWarmUps = isQuick ? 2 : 3
 /** Seconds of each of them. */
 const firstWarmUp = 2
+/**
+ * How many warm-ups follow that are as long as the rounds. In the pauses between these, which are longer, a node closes
+ * connections and stops asking for changes, so the calls after them take other ways through the code.
+ */
+const longWarmUps = isQuick ? 0 : 2
 const baseNames = new Map([
   ['nginx map, access log', 'nginx'],
   ['HAProxy SHA-256 map', 'HAProxy'],
@@ -124,15 +129,16 @@ async function compare(workload: Workload): Promise<void> {
   }
   const results = new Map<string, Measured[]>(runs.map(({ name }) => [name, []]))
   const task: Task = { folder, seconds, wrk: wrk ?? '', paced }
-  for (let turn = 0; turn < (warmed ? 1 : firstWarmUps); turn++) {
-    const capacity = await capacityFor(workload, task)
-    for (const { run } of runs) {
-      await run({ ...task, capacity, seconds: warmed ? warmUp : firstWarmUp })
-    }
-  }
   const roundSeconds = seconds * (workload.roundFactor ?? 1)
   const needsCapacity = workload.needsCapacity === true
-  const loop = warmed || needsCapacity ? undefined : await loopOf(taking)
+  const beginLoop = async () => (warmed || needsCapacity ? undefined : await loopOf(taking))
+  for (const warmUpSeconds of warmUps(roundSeconds)) {
+    const capacity = await capacityFor(workload, task)
+    for (const { run } of runs) await run({ ...task, capacity, seconds: warmUpSeconds })
+    // Reading the metrics is new to V8 too.
+    await beginLoop()
+  }
+  const loop = await beginLoop()
   warmed = true
   const offered: number[] = []
   for (let round = 0; round < rounds; round++) {
@@ -164,6 +170,13 @@ async function compare(workload: Workload): Promise<void> {
   const p99 = workload.roundFactor === undefined ? undefined : p99Line(results)
   if (p99 !== undefined) console.log(p99)
   if (loop !== undefined) console.log(await loop.text())
+}
+
+/** Returns the seconds of each warm-up. */
+function warmUps(roundSeconds: number): number[] {
+  if (warmed) return [warmUp]
+  const short = Array.from({ length: firstWarmUps }, () => firstWarmUp)
+  return [...short, ...Array.from({ length: longWarmUps }, () => roundSeconds)]
 }
 
 /**
