@@ -131,10 +131,13 @@ async function compare(workload: Workload): Promise<void> {
   const task: Task = { folder, seconds, wrk: wrk ?? '', paced }
   const roundSeconds = seconds * (workload.roundFactor ?? 1)
   const needsCapacity = workload.needsCapacity === true
+  // Right after its capacity was measured, because the host's speed may change within seconds.
+  const isFirst = ({ name }: { name: string }): boolean => needsCapacity && name === slowest
+  const turns = [...runs.filter(isFirst), ...runs.filter((run) => !isFirst(run))]
   const beginLoop = async () => (warmed || needsCapacity ? undefined : await loopOf(taking))
   for (const warmUpSeconds of warmUps(roundSeconds)) {
     const capacity = await capacityFor(workload, task)
-    for (const { run } of runs) await run({ ...task, capacity, seconds: warmUpSeconds })
+    for (const { run } of turns) await run({ ...task, capacity, seconds: warmUpSeconds })
     // Reading the metrics is new to V8 too.
     await beginLoop()
   }
@@ -144,7 +147,7 @@ async function compare(workload: Workload): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const capacity = await capacityFor(workload, task)
     if (capacity !== undefined) offered.push(capacity / 2)
-    for (const { name, run } of runs) {
+    for (const { name, run } of turns) {
       results.get(name)?.push(await run({ ...task, capacity, seconds: roundSeconds }))
     }
   }
