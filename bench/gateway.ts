@@ -138,7 +138,7 @@ async function compare(workload: Workload): Promise<void> {
   for (const warmUpSeconds of warmUps(roundSeconds)) {
     const capacity = await capacityFor(workload, task)
     for (const { run } of turns) await run({ ...task, capacity, seconds: warmUpSeconds })
-    // Reading the metrics is new to V8 too.
+    // The code that renders the metrics must not run for the first time between the rounds either.
     await beginLoop()
   }
   const loop = await beginLoop()
