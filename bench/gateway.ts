@@ -131,7 +131,7 @@ async function compare(workload: Workload): Promise<void> {
   const task: Task = { folder, seconds, wrk: wrk ?? '', paced }
   const roundSeconds = seconds * (workload.roundFactor ?? 1)
   const needsCapacity = workload.needsCapacity === true
-  // Right after its capacity was measured, because the host's speed may change within seconds.
+  // The peer whose capacity was measured comes right after that, because the host's speed may change within seconds.
   const isFirst = ({ name }: { name: string }): boolean => needsCapacity && name === slowest
   const turns = [...runs.filter(isFirst), ...runs.filter((run) => !isFirst(run))]
   const beginLoop = async () => (warmed || needsCapacity ? undefined : await loopOf(taking))
