@@ -3,8 +3,8 @@
 // required, HAProxy and taskset are not.
 // Usage: `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name] [--profile] [--beside
 // checkout]`. By default, 9 rounds of 2 seconds for each load and peer, with --quick 3 rounds of 1 second; four times as
-// long where the p99 counts, and twice as many where Intercept is compared only with its own forwarding. --profile prints
-// where Intercept spent its time; --beside compares with another checkout, whose dependencies must be installed.
+// long where the p99 counts, and more of them where the CPU time is close to a bar (gateway-workloads.ts). --profile
+// prints where Intercept spent its time; --beside compares with another checkout, whose dependencies must be installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,10 +86,11 @@ try {
   upstream = await startUpstream(nginx, folder)
   const upstreamPort = upstream.port
   const ports = { upstreamPort, pacedPort: paced.port }
+  // The peers that the bars name come last, next to Intercept: the host's speed may change within seconds.
+  peers.push(await startRelay(ports))
   peers.push(await startNginx(nginx, folder, { ...ports, accessLog: false }))
   peers.push(await startNginx(nginx, folder, { ...ports, accessLog: true }))
   if (haproxy !== undefined) peers.push(await startHaproxy(haproxy, folder, ports))
-  peers.push(await startRelay(ports))
   const profile = values.profile === true
   const intercept = await startIntercept(folder, { ...ports, profile })
   peers.push(intercept, ...(await startDecisions(nginx, folder, { intercept, upstreamPort })))
@@ -129,7 +130,8 @@ async function compare(workload: Workload): Promise<void> {
   }
   const results = new Map<string, Measured[]>(runs.map(({ name }) => [name, []]))
   const task: Task = { folder, seconds, wrk: wrk ?? '', paced }
-  const roundSeconds = seconds * (workload.roundFactor ?? 1)
+  // wrk takes whole seconds only.
+  const roundSeconds = Math.ceil(seconds * (workload.lengthFactor ?? 1))
   const needsCapacity = workload.needsCapacity === true
   // The peer whose capacity was measured comes right after that, because the host's speed may change within seconds.
   const isFirst = ({ name }: { name: string }): boolean => needsCapacity && name === slowest
@@ -144,8 +146,7 @@ async function compare(workload: Workload): Promise<void> {
   const loop = await beginLoop()
   warmed = true
   const offered: number[] = []
-  // With only two peers, more rounds take little time.
-  const made = workload.isBesideForwarding === true ? 2 * rounds : rounds
+  const made = rounds * (workload.countFactor ?? 1)
   for (let round = 0; round < made; round++) {
     const capacity = await capacityFor(workload, task)
     if (capacity !== undefined) offered.push(capacity / 2)
@@ -172,7 +173,7 @@ async function compare(workload: Workload): Promise<void> {
       .map(([base, others]) => `${ratioText(list, others, cpuUs)} × ${baseNames.get(base)}`)
     console.log(`  ${name.padEnd(24)} ${lineOf(list)}   ${ratios.join('  ')}`)
   }
-  const p99 = workload.roundFactor === undefined ? undefined : p99Line(results)
+  const p99 = (workload.lengthFactor ?? 1) > 1 ? p99Line(results) : undefined
   if (p99 !== undefined) console.log(p99)
   if (loop !== undefined) console.log(await loop.text())
 }
