@@ -43,6 +43,7 @@ export const workloads: readonly Workload[] = [
   { ...ours('/-/check alone'), isFor: ({ kind }) => kind === 'check' },
   { ...ours('nginx with auth_request to /-/check'), isFor: ({ kind }) => kind === 'auth_request' },
   {
+    // Its ratio is close to its bar, so it has more rounds; see `short`.
     ...load('an event of 100 bytes', {
       ...{ kind: 'events', path: '/items/events', connections: streams },
     }),
@@ -65,6 +66,7 @@ function withRelay(workload: Workload): Workload {
   return { ...workload, isFor: (peer) => workload.isFor(peer) || peer.kind === 'relay' }
 }
 
+/** Compares what Intercept does itself with its forwarding, in more and shorter rounds; see `short`. */
 function ours(name: string, what: WrkLoad = {}): Workload {
   return {
     ...full(name, what),
