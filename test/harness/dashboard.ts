@@ -196,9 +196,14 @@ async function namelessIn({ page, context }: Visitor): Promise<string[]> {
   return [...nameless, ...missing.map((role) => `no ${role}`)]
 }
 
+/** Waits until no part of the page waits for its data, whatever the page's language. */
+export async function untilLoaded(page: Page): Promise<void> {
+  await page.waitForSelector('[data-loading]', { state: 'detached' })
+}
+
 /** Waits until the page has its data, and then at most `maxAnimationMs` until its animations have ended. */
 async function settle(page: Page): Promise<void> {
-  await page.waitForSelector('text=Reading…', { state: 'detached' })
+  await untilLoaded(page)
   await page.evaluate(
     `Promise.race([new Promise((resolve) => setTimeout(resolve, ${maxAnimationMs})), Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished.catch(() => 0)))]).then(() => 0)`,
   )

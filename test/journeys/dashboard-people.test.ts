@@ -101,9 +101,10 @@ describe('people in the dashboard', () => {
       .getByText(/sessions? ended/)
       .first()
       .waitFor()
-    // A notice covers this button if the list behind the dialog has already noticed the end of the session, so send the
-    // click to the button itself.
-    await there.page.getByRole('button', { name: 'Issue key' }).last().dispatchEvent('click')
+    // If the list behind the dialog has already noticed the end of the session, a notice covers this button, and the
+    // dialog for signing in again hides it. So the click is sent to the button itself, hidden or not.
+    const issue = there.page.getByRole('button', { name: 'Issue key', includeHidden: true })
+    await issue.last().dispatchEvent('click')
     await there.page.getByRole('dialog', { name: 'You are signed out' }).waitFor()
     await checkState(there, 'signed-out-narrow')
     await there.page.getByRole('button', { name: 'Cancel' }).last().click()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Visitor } from '../harness/browser.ts'
+import { untilLoaded } from '../harness/dashboard.ts'
 import { furnishedForTests, type Furnished } from '../harness/furnished.ts'
 
 const pages = [
@@ -48,7 +49,7 @@ describe('the dashboard under a finger', { timeout: 120_000 }, () => {
     for (const path of pages) {
       await page.goto(`${parts.baseUrl}/o/acme${path}`)
       await page.locator('main h1').waitFor()
-      await page.waitForSelector('text=Reading…', { state: 'detached' })
+      await untilLoaded(page)
       assert.ok(await page.evaluate(`matchMedia('(pointer: coarse)').matches`))
       for (const one of (await page.evaluate(tooSmall)) as string[]) found.push(`${path} ${one}`)
       const wider = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFirefox } from '../harness/browser.ts'
+import { untilLoaded } from '../harness/dashboard.ts'
 import { furnishedForTests } from '../harness/furnished.ts'
 
 const why = 'needs TEST_BROWSER=firefox and a Firefox, which npm does not bring'
@@ -18,7 +19,7 @@ test(
       await page.setViewportSize({ width, height: 844 })
       for (const [name, address] of product.addresses) {
         await product.open(visitor, name, address)
-        await page.waitForSelector('text=Reading…', { state: 'detached' })
+        await untilLoaded(page)
         const over = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
         assert.ok(Number(over) <= 0, `${name} is ${String(over)} px wider than ${width} px`)
         assert.deepEqual(visitor.findings, [], name)

@@ -10,7 +10,7 @@ import { hasWebkit, startWebkit } from '../harness/webkit.ts'
 
 const why = 'needs webkit2gtk-driver and xvfb, which npm does not bring'
 const isWhole =
-  'return document.querySelector("h1") !== null && !document.body.innerText.includes("Reading…")'
+  'return document.querySelector("h1") !== null && document.querySelector("[data-loading]") === null'
 
 test(
   `the sign-in link and every page work in WebKit and fit the window${hasWebkit ? '' : ` (skipped: ${why})`}`,

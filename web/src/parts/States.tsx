@@ -25,7 +25,7 @@ export function QueryState({
 
 export function Loading({ what }: { readonly what?: string }) {
   return (
-    <p className={classes.loading} role="status">
+    <p className={classes.loading} role="status" data-loading>
       <span>{what ?? words.loading}</span>
     </p>
   )
