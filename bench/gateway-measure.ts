@@ -130,7 +130,9 @@ export async function measureLoad(
 
 export function median(list: readonly number[]): number {
   const sorted = list.toSorted((a, b) => a - b)
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  return (lower + upper) / 2
 }
 
 function cpuOf(peer: Peer): number {

@@ -66,7 +66,10 @@ function withRelay(workload: Workload): Workload {
   return { ...workload, isFor: (peer) => workload.isFor(peer) || peer.kind === 'relay' }
 }
 
-/** Compares what Intercept does itself with its forwarding, in more and shorter rounds; see `short`. */
+/**
+ * Compares what Intercept does itself with its forwarding, in more and shorter rounds; see `short`. Opening connections is
+ * then a larger part of both, and of forwarding if it also opens those to the upstream.
+ */
 function ours(name: string, what: WrkLoad = {}): Workload {
   return {
     ...full(name, what),
@@ -93,9 +96,9 @@ function long(workload: Workload): Workload {
 }
 
 /**
- * Makes more rounds, with only the peers that the bars name, for the CPU time of calls. On a shared host, one round's
- * ratio may be half or twice that of the next: the shorter the time between two peers' turns and the more turns there
- * are, the less the median of the ratios scatters.
+ * Makes more rounds, without the nginx that no bar names, for the CPU time of calls. On a shared host, one round's ratio
+ * may be half or twice that of the next, so the median needs many rounds; short ones with few peers make room for them
+ * and bring two peers' turns closer together. Opening the connections is then a few percent of each peer's CPU time.
  */
 function short(workload: Workload): Workload {
   const isFor = (peer: Peer): boolean => workload.isFor(peer) && peer.name !== 'nginx map'

@@ -2,9 +2,11 @@
 // system time of each peer's processes) and latency. The result is the median of the rounds' ratios. nginx and wrk are
 // required, HAProxy and taskset are not.
 // Usage: `npm run bench -- gateway [seconds] [rounds] [--quick] [--only part-of-a-name] [--profile] [--beside
-// checkout]`. By default, 9 rounds of 2 seconds for each load and peer, with --quick 3 rounds of 1 second; four times as
-// long where the p99 counts, and more of them where the CPU time is close to a bar (gateway-workloads.ts). --profile
-// prints where Intercept spent its time; --beside compares with another checkout, whose dependencies must be installed.
+// checkout]`. By default, 9 rounds of 2 seconds for each load and peer, with --quick 3 rounds of 1 second; rounds four
+// times as long where the p99 counts, two or three times as many where only the CPU time counts and is close to a bar,
+// and four times as many of half the length (at least 1 second) where Intercept is compared with its own forwarding
+// (gateway-workloads.ts). --profile prints where Intercept spent its time; --beside compares with another checkout,
+// whose dependencies must be installed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,7 +88,7 @@ try {
   upstream = await startUpstream(nginx, folder)
   const upstreamPort = upstream.port
   const ports = { upstreamPort, pacedPort: paced.port }
-  // The peers that the bars name come last, next to Intercept: the host's speed may change within seconds.
+  // The peers that the bars name come right before Intercept, HAProxy last: the host's speed may change within seconds.
   peers.push(await startRelay(ports))
   peers.push(await startNginx(nginx, folder, { ...ports, accessLog: false }))
   peers.push(await startNginx(nginx, folder, { ...ports, accessLog: true }))

@@ -196,7 +196,7 @@ async function namelessIn({ page, context }: Visitor): Promise<string[]> {
   return [...nameless, ...missing.map((role) => `no ${role}`)]
 }
 
-/** Waits until no part of the page waits for its data, whatever the page's language. */
+/** Waits until every part of the page has its data, whatever the page's language. */
 export async function untilLoaded(page: Page): Promise<void> {
   await page.waitForSelector('[data-loading]', { state: 'detached' })
 }

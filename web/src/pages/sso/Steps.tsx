@@ -46,7 +46,7 @@ export function Steps() {
           >
             <span className={classes.dot} aria-hidden="true" />
             <strong>{name}</strong>
-            <small>{step.text}</small>
+            <small data-loading={step === reading ? true : undefined}>{step.text}</small>
           </Link>
         </li>
       ))}
